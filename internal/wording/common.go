@@ -35,6 +35,7 @@ var common = table{
 	"copy.fix-both":             "A copy from pinned memory waits for nothing where the call says so: x.to(device, non_blocking=True).",
 	"io.also":                   "{what} ({at})",
 	"place.called-from":         "the program has its package do all training, in {at}",
+	"rest.title-function":       "{share} of this run is spent in one function outside of the steps",
 	"rest.too":                  "it runs outside of these steps, too: {time} there, of which {saved} are in the run's saving",
 	"kinds.too":                 "the same line runs in {kind} steps, too: {time} of the run's saving are there",
 	"counted-elsewhere":         "part of this time is counted under another finding",

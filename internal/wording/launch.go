@@ -140,6 +140,8 @@ var launchTexts = table{
 		"adds in SGD and Adam. For others, and for AdamW, add it to all gradients in one call after backward(), under torch.no_grad(): " +
 		"torch._foreach_add_(gradients, parameters, alpha=2 * factor), and of absolute values torch._foreach_sign(parameters) in " +
 		"place of the parameters.",
+	"launch.caveat-at-once": "All turns at once need the memory of all of them. How much time remains depends on how the batched code is " +
+		"written.",
 	"launch.caveat-penalty": "The loss is then without the penalty. Parameters whose penalty is left out need lists, or groups, of their own.",
 	"launch.caveat-parameters": "On a CPU large parameters gain less: their numbers are read and written all the same. Lists of tensors keep " +
 		"what they hold alive, and a module that replaces a parameter is no longer followed.",

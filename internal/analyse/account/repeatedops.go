@@ -37,9 +37,10 @@ type RepeatedOps struct {
 	Ops   []*RepeatedOp
 	Names map[string]bool // of all outermost operators
 
-	s     *model.Session
-	b     *Breakdown
-	steps []TracedStep
+	s         *model.Session
+	b         *Breakdown
+	anyValues bool
+	steps     []TracedStep
 }
 
 const (
@@ -53,9 +54,9 @@ func (r *RepeatedOps) Calls(op *RepeatedOp) float64 {
 	return float64(len(op.calls)) / float64(max(len(r.steps), 1))
 }
 
-// InTurns finds the operators that traced steps call in turns.
-func InTurns(s *model.Session, b *Breakdown) *RepeatedOps {
-	out := &RepeatedOps{Names: map[string]bool{}, s: s, b: b}
+// InTurns finds the operators that traced steps call in turns: with tensors of the same shapes, and with the same values, or with any.
+func InTurns(s *model.Session, b *Breakdown, anyValues bool) *RepeatedOps {
+	out := &RepeatedOps{Names: map[string]bool{}, s: s, b: b, anyValues: anyValues}
 	byKey := map[string]*RepeatedOp{}
 	for _, st := range TracedSteps(s, b) {
 		var ids []model.EventID
@@ -96,6 +97,9 @@ func (r *RepeatedOps) collect(byKey map[string]*RepeatedOp, ids []model.EventID,
 			continue
 		}
 		key := opKey{ev.Name[id], args.Shapes, args.Concrete}
+		if r.anyValues {
+			key.concrete = 0
+		}
 		if len(at[key]) == 0 {
 			keys = append(keys, key)
 		}

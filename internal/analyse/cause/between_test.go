@@ -252,3 +252,38 @@ func TestModelAskedForOneAfterAnother(t *testing.T) {
 		}
 	}
 }
+
+// TestOneFunctionOutsideOfTheSteps: what one function takes before the first step, in the interpreter between the steps, and in small
+// operators there is one finding; what two functions take is two, and what drives the steps does one thing after another.
+func TestOneFunctionOutsideOfTheSteps(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, later, calls testkit.Frame
+		want                int
+	}{
+		"one function":    {user("weigh", 60, 62), user("weigh", 60, 63), user("weigh", 60, 64), 1},
+		"two functions":   {user("load", 50, 52), user("weigh", 60, 63), user("weigh", 60, 64), 2},
+		"three functions": {user("load", 50, 52), user("weigh", 60, 63), user("draw", 70, 74), 3},
+	} {
+		p := testkit.NewProgram()
+		p.Do(testkit.Python(900, module, loop(13), c.first))
+		for range 3 {
+			p.Steps(20, model.PhaseBaseline, testkit.Native(50, module, loop(40)))
+			p.Do(testkit.Python(400, module, loop(44), c.later))
+			for range 3 {
+				p.Do(testkit.Native(200, module, loop(44), c.calls), testkit.Python(40, module, loop(44), c.calls))
+			}
+		}
+		p.Steps(1, model.PhaseBaseline, testkit.Native(50, module, loop(40)))
+		res, _ := find(t, p)
+		n, all := 0, 0.0
+		for _, f := range res.Findings {
+			if f.OfRun {
+				n++
+				all += f.Run.Mid
+			}
+		}
+		if n != c.want || all < 2000e6 || all > 4500e6 {
+			t.Errorf("%s: %d findings that save %.0f ms: %+v", name, n, all/1e6, res.Findings)
+		}
+	}
+}

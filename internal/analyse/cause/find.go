@@ -84,6 +84,7 @@ func rules() []rule[*facts.Facts] {
 		{finding.MemoryBound, memory.FindFourierLength},
 		{finding.MemoryBound, memory.FindSeparable},
 		{finding.MemoryBound, memory.FindLongFilter},
+		{finding.MemoryBound, memory.FindUnfolded},
 		{finding.MemoryBound, memory.FindRegrown},
 		{finding.MemoryBound, memory.FindSuppression},
 		{finding.Padding, memory.FindUnread},
@@ -173,6 +174,7 @@ func find(c *facts.Facts, t *traced.Traced, all []rule[*facts.Facts]) Result {
 		}
 	}
 	res.Findings = append(res.Findings, otherKinds(c, res.Findings)...)
+	res.Findings = oneFunction(c, res.Findings)
 	restOfRun(c, res.Findings)
 	cheaperRounds(c, res.Findings)
 	res.settle(c)

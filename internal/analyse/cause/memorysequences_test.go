@@ -515,3 +515,31 @@ func TestFiltersOfManyTaps(t *testing.T) {
 		}
 	}
 }
+
+// TestTablesOfWindows: a table of all windows of pictures and its product with weights that are the same at each place are named with their
+// backward passes; not where each place has weights of its own, or where something else reads the table.
+func TestTablesOfWindows(t *testing.T) {
+	table := tracedOp{30, "aten::im2col", "[[32, 32, 48, 48], [], [], [], []]", `["", "[3, 3]", "[1, 1]", "[1, 1]", "[1, 1]"]`, 7, nil}
+	product := tracedOp{20, "aten::matmul", "[[32, 288], [32, 288, 2304]]", "", 8, nil}
+	each := tracedOp{20, "aten::matmul", "[[32, 2304, 1, 288], [32, 2304, 288, 4]]", "", 8, nil}
+	passes := tracedOp{30, "autograd::engine::evaluate_function: Im2ColBackward0", "", "", 7, nil}
+	rest := tracedOp{20, "aten::mm", "[[512, 64], [64, 64]]", "", -1, nil}
+	for name, c := range map[string]struct {
+		ops  []tracedOp
+		want bool
+	}{
+		"a convolution":     {[]tracedOp{table, product, passes, rest}, true},
+		"a view between":    {[]tracedOp{table, {0, "aten::transpose", "[[32, 288, 2304]]", "", -1, nil}, product, passes, rest}, true},
+		"weights of places": {[]tracedOp{table, each, passes, rest}, false},
+		"a median":          {[]tracedOp{table, {20, "aten::median", "[[32, 288, 2304]]", "", 8, nil}, passes, rest}, false},
+		"read before":       {[]tracedOp{table, rest, product, passes}, false},
+	} {
+		res, _ := find(t, hots(c.ops...))
+		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Sub == "unfolded" })
+		if (i >= 0) != c.want {
+			t.Errorf("%s: %+v", name, res.Findings)
+		} else if i >= 0 && (res.Findings[i].Step.Mid < 40e6 || res.Findings[i].Step.Mid > 80e6) {
+			t.Errorf("%s: saves %+v of 80 ms", name, res.Findings[i].Step)
+		}
+	}
+}

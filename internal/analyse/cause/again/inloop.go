@@ -20,7 +20,7 @@ func FindInLoop(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	if !c.B.PerStep {
 		return nil
 	}
-	turns := account.InTurns(c.S, c.B)
+	turns := account.InTurns(c.S, c.B, false)
 	t := turnLines{c: c, turns: turns}
 	found := map[facts.PlaceKey][]*account.RepeatedOp{}
 	lines := map[facts.PlaceKey]*turnLine{}

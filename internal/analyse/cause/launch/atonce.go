@@ -50,7 +50,7 @@ func FindAtOnce(c *facts.Facts, l finding.Ledger) (out []finding.Draft) {
 	if len(t.callers) == 0 {
 		return nil
 	}
-	turns, cycles := account.InTurns(c.S, c.B), map[string][]*account.RepeatedOp{}
+	turns, cycles := account.InTurns(c.S, c.B, true), map[string][]*account.RepeatedOp{}
 	for _, op := range turns.Ops {
 		if op.Turns >= price.AtOnceTurns {
 			key := cycleOf(op.Row)
@@ -192,15 +192,10 @@ func (t *turnReader) finding(of facts.FuncKey, ops []*account.RepeatedOp, turns 
 		number += n
 	}
 	heads := map[int32]float64{}
-	var chains, placed, backward []facts.Chain
+	var chains, placed []facts.Chain
 	for i, ch := range t.working {
-		if acts := c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.Index].Index]).Acts; acts&(code.ActBackward|code.ActOptimizer) != 0 {
-			if acts&code.ActBackward != 0 {
-				backward = append(backward, ch)
-			}
-			continue
-		}
-		if t.inside[i].head == 0 || t.inside[i].of != of {
+		acts := c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.Index].Index]).Acts
+		if acts&(code.ActBackward|code.ActOptimizer) != 0 || t.inside[i].head == 0 || t.inside[i].of != of {
 			continue
 		}
 		chains = append(chains, ch)
@@ -241,9 +236,7 @@ func (t *turnReader) finding(of facts.FuncKey, ops []*account.RepeatedOp, turns 
 	f = finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: AtOnce, Where: c.Where(lines[0]), Share: c.Share(all),
 		Confidence: c.Basis(len(chains))}, finding.Parts{})
 	c.ClaimAll(&f, chains, 1)
-	through := partOf(backward, back)
-	c.ClaimAll(&f, through, 1)
-	f.Claim.Parts[account.PartOps] += max(back-facts.Sum(through), 0)
+	claimBackward(c, t.working, &f, back)
 	row := price.AtOnce
 	if c.PerStep(all) > price.AtOnceShort*number {
 		row = price.AtOnceLong
@@ -254,19 +247,6 @@ func (t *turnReader) finding(of facts.FuncKey, ops []*account.RepeatedOp, turns 
 	f.Evidence = []wording.Text{wording.Say("launch.at-once", wording.Time("time", c.PerStep(all)), c.Said(),
 		wording.Count("turns", math.Round(number)), wording.Count("line", int64(head)), wording.Count("ops", longest))}
 	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-at-once")}
-	f.Caveat = []wording.Text{wording.Say("launch.caveat-form")}
+	f.Caveat = []wording.Text{wording.Say("launch.caveat-at-once")}
 	return f, true
-}
-
-// partOf are samples of a backward pass, one in so many, that stand for so much of its time: which of them belong to what is known from
-// traced steps alone.
-func partOf(backward []facts.Chain, time float64) (out []facts.Chain) {
-	share, due := min(time/max(facts.Sum(backward), 1), 1), 0.0
-	for _, ch := range backward {
-		if due += share * ch.Weight; due >= ch.Weight/2 {
-			out = append(out, ch)
-			due -= ch.Weight
-		}
-	}
-	return out
 }

@@ -39,8 +39,9 @@ func FindColumns(c *facts.Facts, l finding.Ledger) []finding.Draft {
 		return nil
 	}
 	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: "columns", Where: c.Where(facts.LineTimes(in)[0]), Share: c.Share(t),
-		Confidence: c.Basis(len(in))}, finding.Parts{account.PartOps: back})
+		Confidence: c.Basis(len(in))}, finding.Parts{})
 	c.ClaimAll(&f, in, 1)
+	claimBackward(c, c.Working(l), &f, back)
 	f.Step = f.By(price.Columns).Times(c.PerStep(t))
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("launch.title-columns", wording.Share("share", f.Share), c.Said())

@@ -40,7 +40,7 @@ func FindParameters(c *facts.Facts, l finding.Ledger) (out []finding.Draft) {
 	for _, one := range slices.SortedFunc(maps.Keys(groups), func(a, b parameterLoop) int {
 		return cmp.Or(a.of.Compare(b.of), cmp.Compare(a.loop.Line, b.loop.Line))
 	}) {
-		if f, ok := penaltyFinding(c, whole[one], one.loop); ok {
+		if f, ok := penaltyFinding(c, l, whole[one], one.loop); ok {
 			out = append(out, f)
 		} else if f, ok := parametersFinding(c, groups[one], one.loop.What); ok {
 			out = append(out, f)
@@ -77,7 +77,7 @@ func parameterLoops(c *facts.Facts, chains []facts.Chain) map[parameterLoop][]fa
 
 // penaltyFinding is about a loop that adds a penalty on the parameters to the loss: in traced steps the backward pass has nodes of such
 // sums for half of the parameters at least. Large parameters count like small ones: the same is had without any of it.
-func penaltyFinding(c *facts.Facts, chains []facts.Chain, loop pysource.ParameterLoop) (f finding.Draft, ok bool) {
+func penaltyFinding(c *facts.Facts, l finding.Ledger, chains []facts.Chain, loop pysource.ParameterLoop) (f finding.Draft, ok bool) {
 	parameters, _, known := c.Updated()
 	if !loop.Penalty || !known || len(chains) < facts.MinSamples || c.OnDevice() {
 		return f, false
@@ -93,8 +93,9 @@ func penaltyFinding(c *facts.Facts, chains []facts.Chain, loop pysource.Paramete
 		return f, false
 	}
 	f = finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: "parameters", Where: c.Where(sp), Share: c.Share(t),
-		Confidence: c.Basis(len(chains))}, finding.Parts{account.PartOps: back})
+		Confidence: c.Basis(len(chains))}, finding.Parts{})
 	c.ClaimAll(&f, chains, 1)
+	claimBackward(c, c.Working(l), &f, back)
 	f.Step = f.By(price.Penalty).Times(c.PerStep(t))
 	f.Run = c.OverRun(f.Step)
 	f.Title = wording.Say("launch.title-penalty", wording.Share("share", f.Share), c.Said())

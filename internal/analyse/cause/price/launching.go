@@ -178,7 +178,7 @@ var (
 		Of: "the loop's operators, forward and backward, and the interpreter around them, ns per step",
 		Origin: Origin{Kind: Measured, Points: 22,
 			On: "convolutions for each channel, networks of an ensemble, layers on one input, attention in windows and losses of each " +
-				"place, turns of 90 to 750 µs: 67 to 96 %, median 78; three whole programs saved 1.2 to 1.3 times what was counted of " +
+				"place, turns of 90 to 750 µs: 67 to 96 %, median 78; three whole programs saved 0.8 to 1.2 times what was counted of " +
 				"the loop, a fourth 2.0 times, with the optimizer's calls for its layers",
 			Span:   "8 to 200 turns, one and two threads, PyTorch 2.15",
 			Repeat: "python bench/prices/atonce.py; python bench/prices/atonce.py 2",

@@ -202,6 +202,7 @@ const (
 	AtOnceTurns        = 8       // guess: turns from which doing them at once is worth another form
 	AtOnceSeen         = 0.4     // guess: of what traced turns take, from which samples in a loop show that it calls them
 	AtOnceShort        = 1e6     // measured: ns of a turn, up to which most of its time is calling (bench/prices/atonce.py)
+	UnfoldedLeast      = 1 << 16 // guess: numbers in pictures whose windows become a table, from which it takes more than calling
 	LongFilterTaps     = 256     // measured: taps from which a product of spectra saves most of a filter (bench/prices/longfilters.py)
 	LongFilterChannels = 4       // guess: filters of a convolution, for each pair of channels, up to which spectra are not summed for long
 	JacobianLonger     = 2       // guess: results for each number that a function takes, from which going forward pays

@@ -168,6 +168,14 @@ var (
 			Span:   "PyTorch 2.15 with oneDNN and MKL, 16 to 64 signals of 10,000 to 160,000 numbers, one and two threads",
 			Repeat: "python bench/prices/longfilters.py; python bench/prices/longfilters.py 1",
 		}}
+	// Unfolded is what a convolution saves of a table of windows and its product with weights.
+	Unfolded = Row{ID: "memory-bound/unfolded", Range: Range{0.4, 0.75, 1.1}, Unit: "times it",
+		Of: "tables of windows and products with them, forward and backward, ns per step",
+		Origin: Origin{Kind: Measured, Points: 28,
+			On:     "TODO",
+			Span:   "PyTorch 2.15 with oneDNN, windows of 3 to 7, 8 to 64 pictures of 3 to 64 channels, one and two threads",
+			Repeat: "python bench/prices/unfolded.py; python bench/prices/unfolded.py 1",
+		}}
 	// Regrown is what appending to a list saves, with one concatenation at the end, of concatenations that copy all rows so far.
 	Regrown = Row{ID: "memory-bound/regrown", Range: Range{0.8, 1, 1.25}, Unit: "times it",
 		Of: "concatenations of a tensor that one of them has made with the next rows, by the share of those that were there, ns per step",

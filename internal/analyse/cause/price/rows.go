@@ -22,7 +22,7 @@ func Rows() []Row {
 		SentTogether,
 		LateTogether, FusedInPlace, FusedAnew, FusedNew, FusedChain, AttentionTrains, AttentionDrops,
 		AttentionInfers, OneHot, Pairs, AllProducts, Contraction, CopiedRows, Sorted, ComputedRows, Diagonals, RepeatedHeads, ProductOrder,
-		Zeros, FourierLength, FourierDevice, Separable, LongFilter, Regrown, Suppression,
+		Zeros, FourierLength, FourierDevice, Separable, LongFilter, Unfolded, Regrown, Suppression,
 		Unread, SparseTable, SparseRow, SparseCall,
 		NoFastCode, SlowProducts, Denormals, DenormalProducts, Float64, Quota, Allocator, Heap, HugePages,
 		DenseThreads, OtherThreads, MoreThreads, DenseUnknown, SmallUnknown, SharedGPU, ChannelsLast, Oversubscribed, RanksSpin, Warmer,

@@ -47,6 +47,9 @@ func FindBetween(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 	return []finding.Draft{f}
 }
 
+// Between is the sub of what calls small operators outside of the steps.
+const Between = "between"
+
 // FindCallsBetween names a function that calls one small operator after another between the steps, and after the last one: an evaluation
 // of one sample at a time. Traces hold steps alone, so that samples are all that tells it.
 func FindCallsBetween(c *facts.Facts, l finding.Ledger) []finding.Draft {
@@ -75,7 +78,7 @@ func (w *outside) callsAt(c *facts.Facts, sp outsideSpot) *finding.Draft {
 	if asks || python < price.BetweenPython*sp.Unit {
 		return nil
 	}
-	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: "between", OfRun: true, Where: c.Where(sp.Spot),
+	f := finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: Between, OfRun: true, Where: c.Where(sp.Spot),
 		Share: sp.Unit / c.Wall, Confidence: c.Basis(sp.Samples)}, nil)
 	f.Confidence.Why = []wording.Text{wording.Say("python.basis-between", wording.Count("samples", sp.Samples))}
 	if f.Title = wording.Say("launch.title-between", wording.Share("share", f.Share)); sp.last {

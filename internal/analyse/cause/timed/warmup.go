@@ -11,6 +11,9 @@ import (
 	"bottleneck/internal/wording"
 )
 
+// Prepares is the title of a preparation before the first step.
+const Prepares = "warmup.title-prepare"
+
 // FindWarmup names start-up that dominates a short run: imports, preparation before the first step, slow first steps. What
 // can be saved is the user's own preparation and compilation; importing PyTorch itself cannot.
 func FindWarmup(c *facts.Facts, _ finding.Ledger) []finding.Draft {
@@ -54,7 +57,7 @@ func FindWarmup(c *facts.Facts, _ finding.Ledger) []finding.Draft {
 func prepares(c *facts.Facts, f *finding.Draft, sp facts.Spot) {
 	f.Where = c.Where(sp)
 	f.Share = sp.Unit / c.Wall
-	f.Title = wording.Say("warmup.title-prepare", wording.Share("share", f.Share))
+	f.Title = wording.Say(Prepares, wording.Share("share", f.Share))
 	f.Run = f.By(price.Preparation).Times(sp.Unit)
 	f.Evidence = []wording.Text{wording.Say("warmup.prepare", wording.Time("t", sp.Unit), wording.Named("in", finding.In(f.Where)))}
 	f.Fix.Advice = []wording.Text{wording.Say("warmup.fix-prepare"), wording.Say("warmup.fix-longer")}

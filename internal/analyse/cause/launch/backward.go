@@ -1,0 +1,28 @@
+package launch
+
+import (
+	"bottleneck/internal/analyse/account"
+	"bottleneck/internal/analyse/cause/facts"
+	"bottleneck/internal/analyse/cause/finding"
+	"bottleneck/internal/analyse/code"
+)
+
+// claimBackward gives a draft so much time of the backward pass, ns over the windows, of which traced steps alone know whose it is: samples
+// of the pass, one in so many, that stand for it, so that no other finding has their calling as well. working are the samples to choose from.
+func claimBackward(c *facts.Facts, working []facts.Chain, f *finding.Draft, time float64) {
+	var backward, claimed []facts.Chain
+	for _, ch := range working {
+		if c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.Index].Index]).Acts&code.ActBackward != 0 {
+			backward = append(backward, ch)
+		}
+	}
+	share, due := min(time/max(facts.Sum(backward), 1), 1), 0.0
+	for _, ch := range backward {
+		if due += share * ch.Weight; due >= ch.Weight/2 {
+			claimed = append(claimed, ch)
+			due -= ch.Weight
+		}
+	}
+	c.ClaimAll(f, claimed, 1)
+	f.Claim.Parts[account.PartOps] += max(time-facts.Sum(claimed), 0)
+}
