@@ -61,7 +61,8 @@ var launchTexts = table{
 	"launch.title-at-once": "{share} of {each} goes through a loop whose turns could be done at once",
 	"launch.at-once": "{time} per {unit} in operators called here, in the interpreter around them, and in the backward pass through them; " +
 		"{turns turn} of the loop in line {line}, each of {ops operator} on tensors of the same shapes, and none needs what another gives",
-	"launch.title-penalty": "{share} of {each} computes a penalty on a model's parameters, one after another",
+	"launch.at-once-updates": "{time} per {unit} of it in the optimizer, which updates each turn's layers by themselves",
+	"launch.title-penalty":   "{share} of {each} computes a penalty on a model's parameters, one after another",
 	"launch.penalty": "{time} per {unit} in operators of this loop, in the interpreter around them, and in the backward pass through " +
 		"them ({back} of it)",
 	"launch.parameters-number": "the program's optimizers change {parameters parameter}",

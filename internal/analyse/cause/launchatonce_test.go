@@ -6,6 +6,9 @@ import (
 
 	"bottleneck/internal/analyse/cause/finding"
 	"bottleneck/internal/analyse/naming"
+	"bottleneck/internal/model"
+	"bottleneck/internal/testkit"
+	"bottleneck/internal/wording"
 )
 
 // TestTurnsThatCouldBeDoneAtOnce: a loop within a step whose turns each take a part of a tensor, or have a layer of another width, is named
@@ -55,5 +58,42 @@ func TestTurnsThatCouldBeDoneAtOnce(t *testing.T) {
 	p.S.Sources = inLoopSource(loop...)
 	if res, _ := find(t, p); slices.ContainsFunc(res.Findings, func(f finding.Finding) bool { return f.Sub == "at-once" }) {
 		t.Errorf("on a device: %+v", res.Findings)
+	}
+}
+
+// TestLayersOfTurnsAreUpdatedAtOnce: where each turn calls a layer of its own, the optimizer's part for these goes with the loop; not where
+// all turns call one, nor where there are fewer weights than layers are called.
+func TestLayersOfTurnsAreUpdatedAtOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		line       string
+		parameters int64
+		most       float64 // ms of the counted time
+	}{
+		"a layer each":  {"        out.append(self.layers[c](x[:, c]))", 40, 85},
+		"one layer":     {"        out.append(self.layer(x[:, c]))", 40, 65},
+		"fewer weights": {"        out.append(self.layers[c](x[:, c]))", 4, 65},
+	} {
+		var ops []tracedOp
+		for i := range 20 {
+			ops = append(ops, tracedOp{0, "aten::select", "[[16, 64, 8]]", "", -1, nil},
+				tracedOp{2, "aten::linear", "[[16, 8], [8, 8], [8]]", "", int64(i), nil})
+		}
+		p := tracedProgram(false, append(ops, tracedOp{60, "aten::mm", "[[64, 128], [128, 64]]", "", -1, nil}))
+		p.Steps(20, model.PhaseBaseline,
+			testkit.Native(60, module, loop(40), user("forward", 10, 12), torchFrame("nn/modules/module.py", "Module._call_impl")),
+			testkit.Native(40, module, loop(42), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/adam.py", "_single_tensor_adam")))
+		p.S.Sources = inLoopSource("    for c in range(40):", c.line)
+		p.P.Updates = []model.Updates{{Optimizer: 1, Parameters: c.parameters, Steps: 40, Backwards: 40, Optimizers: 1}}
+		res, _ := find(t, p)
+		i := slices.IndexFunc(res.Findings, func(f finding.Finding) bool { return f.Sub == "at-once" })
+		if i < 0 {
+			t.Fatalf("%s: %+v", name, res.Findings)
+		}
+		counted := res.Findings[i].Share * 100
+		if updates := slices.ContainsFunc(res.Findings[i].Evidence, func(e wording.Text) bool {
+			return e.ID == "launch.at-once-updates"
+		}); updates != (c.most > 70) || counted > c.most {
+			t.Errorf("%s: %.0f %% of 100 ms, its updates %v", name, counted, updates)
+		}
 	}
 }

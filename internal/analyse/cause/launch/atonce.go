@@ -37,13 +37,8 @@ func FindAtOnce(c *facts.Facts, l finding.Ledger) (out []finding.Draft) {
 	}
 	t := turnReader{c: c, known: map[finding.UserLine]turnLine{}}
 	t.working = c.Working(l)
-	t.inside = make([]turnLoop, len(t.working))
 	for i := range t.working {
-		loop, apart := t.around(&t.working[i])
-		if !apart {
-			continue
-		}
-		if t.inside[i] = loop; !slices.Contains(t.callers, loop.of) {
+		if loop, apart := t.around(&t.working[i]); apart && !slices.Contains(t.callers, loop.of) {
 			t.callers = append(t.callers, loop.of)
 		}
 	}
@@ -120,9 +115,8 @@ type turnReader struct {
 	c     *facts.Facts
 	read  pysource.Reader
 	known map[finding.UserLine]turnLine
-	// working are the accounted samples that work, inside the loops that they lie in, and callers the functions of these.
+	// working are the accounted samples that work, and callers the functions of the loops that they lie in.
 	working []facts.Chain
-	inside  []turnLoop
 	callers []facts.FuncKey
 }
 
@@ -158,71 +152,90 @@ func (t *turnReader) callerOf(ops []*account.RepeatedOp) (of facts.FuncKey, ok b
 
 // around is the innermost loop within a step around a sample.
 func (t *turnReader) around(ch *facts.Chain) (loop turnLoop, apart bool) {
-	for _, f := range slices.Backward(ch.Frames) {
-		source, key := t.c.S.Sources[t.c.Text(f.File)], facts.KeyOf(&f)
-		if source == nil {
-			return loop, false
-		}
-		at := finding.UserLine{File: t.c.Text(f.File), Line: int(f.Line)}
-		line, seen := t.known[at]
-		if !seen {
-			line.head, line.apart = t.read.LoopApart(source.Lines, f.Line, t.c.Drivers[key])
-			t.known[at] = line
-		}
-		if line.head > 0 {
-			return turnLoop{key, line.head}, line.apart
+	for i := range slices.Backward(ch.Frames) {
+		if line := t.lineOf(&ch.Frames[i]); line.head > 0 {
+			return turnLoop{facts.KeyOf(&ch.Frames[i]), line.head}, line.apart
 		}
 	}
 	return loop, false
+}
+
+// within is the line of a function's loop around a sample whose turns are apart, 0 for none, and the frame's number: a turn may have loops
+// of its own, also in what it calls.
+func (t *turnReader) within(ch *facts.Chain, of facts.FuncKey) (head int32, frame int) {
+	for i := range ch.Frames {
+		if facts.KeyOf(&ch.Frames[i]) != of {
+			continue
+		}
+		if line := t.lineOf(&ch.Frames[i]); line.apart {
+			return line.head, i
+		}
+	}
+	return 0, 0
+}
+
+// lineOf reads the text around a frame's line.
+func (t *turnReader) lineOf(f *model.Frame) (line turnLine) {
+	at := finding.UserLine{File: t.c.Text(f.File), Line: int(f.Line)}
+	line, seen := t.known[at]
+	if source := t.c.S.Sources[at.File]; !seen && source != nil {
+		line.head, line.apart = t.read.LoopApart(source.Lines, f.Line, t.c.Drivers[facts.KeyOf(f)])
+		t.known[at] = line
+	}
+	return line
 }
 
 // finding is about the loops of one function.
 func (t *turnReader) finding(of facts.FuncKey, ops []*account.RepeatedOp, turns *account.RepeatedOps) (f finding.Draft, ok bool) {
 	c, cost := t.c, turns.Cost(ops)
 	calls, longest := map[string]float64{}, 0 // of the operator that a turn calls least often
+	layers := map[string]float64{}            // that a turn calls
 	for _, op := range ops {
 		key := cycleOf(op.Row)
 		if n, known := calls[key]; !known || turns.Calls(op) < n {
 			calls[key] = turns.Calls(op)
 		}
 		longest = max(longest, len(op.Row))
+		layers[key] = 0
+		for _, name := range op.Row {
+			layers[key] += float64(finding.Btoi(isLayer.MatchString(name)))
+		}
 	}
-	number := 0.0
-	for _, n := range calls {
+	number, called := 0.0, 0.0
+	for key, n := range stats.InOrder(calls) {
 		number += n
+		called += n * layers[key]
 	}
 	heads := map[int32]float64{}
 	var chains, placed []facts.Chain
-	for i, ch := range t.working {
+	for _, ch := range t.working {
+		head, frame := t.within(&ch, of)
 		acts := c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.Index].Index]).Acts
-		if acts&(code.ActBackward|code.ActOptimizer) != 0 || t.inside[i].head == 0 || t.inside[i].of != of {
+		if acts&(code.ActBackward|code.ActOptimizer) != 0 || head == 0 {
 			continue
 		}
 		chains = append(chains, ch)
-		heads[t.inside[i].head] += ch.Weight
-		// The place is in the loop, not in what it calls.
-		at := slices.IndexFunc(ch.Frames, func(f model.Frame) bool { return facts.KeyOf(&f) == of })
-		ch.Frames = ch.Frames[:at+1]
+		heads[head] += ch.Weight
+		ch.Frames = ch.Frames[:frame+1] // the place is in the loop, not in what it calls
 		placed = append(placed, ch)
 	}
 	if cost.Time <= 0 || len(chains) < facts.MinSamples {
 		return f, false
 	}
-	forth, called := 0.0, 0.0
+	forth, seen := 0.0, 0.0
 	for i := range chains {
 		if c.B.Samples[chains[i].Index].Part == account.PartOps {
 			forth += chains[i].Weight
 		}
 	}
 	for _, op := range ops {
-		called += op.Time
+		seen += op.Time
 	}
 	ofOps := c.B.Part(account.PartOps) / cost.All
-	if forth < price.AtOnceSeen*ofOps*called {
+	if forth < price.AtOnceSeen*ofOps*seen {
 		return f, false // somebody else calls these
 	}
 	back := max(ofOps*cost.Time-forth, 0)
-	all := facts.Sum(chains) + back
 	head, most := int32(0), 0.0
 	for line, time := range stats.InOrder(heads) {
 		if time > most {
@@ -230,13 +243,20 @@ func (t *turnReader) finding(of facts.FuncKey, ops []*account.RepeatedOp, turns 
 		}
 	}
 	lines := facts.LineTimes(placed)
-	if len(lines) == 0 || c.Share(all) < price.LaunchShare {
+	if len(lines) == 0 {
+		return f, false
+	}
+	updates := doing(c, t.working, code.ActOptimizer)
+	updating := t.ownUpdates(lines[0], head, called) * facts.Sum(updates)
+	all := facts.Sum(chains) + back + updating
+	if c.Share(all) < price.LaunchShare {
 		return f, false
 	}
 	f = finding.NewDraft(finding.Finding{Cause: finding.Launch, Sub: AtOnce, Where: c.Where(lines[0]), Share: c.Share(all),
 		Confidence: c.Basis(len(chains))}, finding.Parts{})
 	c.ClaimAll(&f, chains, 1)
 	claimBackward(c, t.working, &f, back)
+	claimPart(c, updates, &f, updating)
 	row := price.AtOnce
 	if c.PerStep(all) > price.AtOnceShort*number {
 		row = price.AtOnceLong
@@ -246,7 +266,24 @@ func (t *turnReader) finding(of facts.FuncKey, ops []*account.RepeatedOp, turns 
 	f.Title = wording.Say("launch.title-at-once", wording.Share("share", f.Share), c.Said())
 	f.Evidence = []wording.Text{wording.Say("launch.at-once", wording.Time("time", c.PerStep(all)), c.Said(),
 		wording.Count("turns", math.Round(number)), wording.Count("line", int64(head)), wording.Count("ops", longest))}
+	if updating > 0 {
+		f.Evidence = append(f.Evidence, wording.Say("launch.at-once-updates", wording.Time("time", c.PerStep(updating)), c.Said()))
+	}
 	f.Fix.Advice = []wording.Text{wording.Say("launch.fix-at-once")}
 	f.Caveat = []wording.Text{wording.Say("launch.caveat-at-once")}
 	return f, true
+}
+
+// ownUpdates is the share of the optimizer's time that goes with so many layers, called in a step, whose weights become one tensor: the text
+// says that each turn has its own, and the optimizers have a weight for each. Bias and weight are taken to come together.
+func (t *turnReader) ownUpdates(sp facts.Spot, head int32, called float64) float64 {
+	parameters, _, known := t.c.Updated()
+	source := t.c.S.Sources[t.c.Text(sp.Frame.File)]
+	if !known || called <= 0 || called > parameters || source == nil || int(head) > len(source.Lines) {
+		return 0
+	}
+	if !pysource.CallsWhatTurns(source.Lines[head-1], t.c.Source(t.c.Text(sp.Frame.File), int(sp.Frame.Line))) {
+		return 0
+	}
+	return min(2*called/parameters, 1)
 }

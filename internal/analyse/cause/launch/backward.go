@@ -10,14 +10,24 @@ import (
 // claimBackward gives a draft so much time of the backward pass, ns over the windows, of which traced steps alone know whose it is: samples
 // of the pass, one in so many, that stand for it, so that no other finding has their calling as well. working are the samples to choose from.
 func claimBackward(c *facts.Facts, working []facts.Chain, f *finding.Draft, time float64) {
-	var backward, claimed []facts.Chain
+	claimPart(c, doing(c, working, code.ActBackward), f, time)
+}
+
+// doing are the samples in a backward pass or in an optimizer.
+func doing(c *facts.Facts, working []facts.Chain, what code.Activity) (out []facts.Chain) {
 	for _, ch := range working {
-		if c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.Index].Index]).Acts&code.ActBackward != 0 {
-			backward = append(backward, ch)
+		if c.C.Info(c.P.Samples.Stack[c.B.Samples[ch.Index].Index]).Acts&what != 0 {
+			out = append(out, ch)
 		}
 	}
-	share, due := min(time/max(facts.Sum(backward), 1), 1), 0.0
-	for _, ch := range backward {
+	return out
+}
+
+// claimPart gives a draft samples of some, one in so many, that stand for so much of their time.
+func claimPart(c *facts.Facts, of []facts.Chain, f *finding.Draft, time float64) {
+	var claimed []facts.Chain
+	share, due := min(time/max(facts.Sum(of), 1), 1), 0.0
+	for _, ch := range of {
 		if due += share * ch.Weight; due >= ch.Weight/2 {
 			claimed = append(claimed, ch)
 			due -= ch.Weight

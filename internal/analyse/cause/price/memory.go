@@ -169,10 +169,10 @@ var (
 			Repeat: "python bench/prices/longfilters.py; python bench/prices/longfilters.py 1",
 		}}
 	// Unfolded is what a convolution saves of a table of windows and its product with weights.
-	Unfolded = Row{ID: "memory-bound/unfolded", Range: Range{0.4, 0.75, 1.1}, Unit: "times it",
+	Unfolded = Row{ID: "memory-bound/unfolded", Range: Range{0.55, 0.83, 1.1}, Unit: "times it",
 		Of: "tables of windows and products with them, forward and backward, ns per step",
 		Origin: Origin{Kind: Measured, Points: 28,
-			On:     "TODO",
+			On:     "conv2d in place of unfold and a product, inference and training: 59 to 97 %, median 83; a program saved 93 %",
 			Span:   "PyTorch 2.15 with oneDNN, windows of 3 to 7, 8 to 64 pictures of 3 to 64 channels, one and two threads",
 			Repeat: "python bench/prices/unfolded.py; python bench/prices/unfolded.py 1",
 		}}

@@ -99,3 +99,23 @@ func TestLoopApart(t *testing.T) {
 		}
 	}
 }
+
+// TestCallsWhatTurns: a loop that goes through layers calls another one in each turn, one over numbers calls the same unless it takes an
+// element by its number.
+func TestCallsWhatTurns(t *testing.T) {
+	for _, c := range []struct {
+		head, line string
+		want       bool
+	}{
+		{"for i, conv in enumerate(self.convs):", "out.append(conv(x[:, i]))", true},
+		{"for i in range(n):", "out.append(self.convs[i](x[:, i]))", true},
+		{"for i in range(n):", "out.append(self.conv(x[:, i]))", false},
+		{"out = [layer(x) for layer in self.layers]", "out = [layer(x) for layer in self.layers]", true},
+		{"for conv in self.convs:", "x = self.conv(x) + deconv(x)", false},
+		{"while True:", "x = conv(x)", false},
+	} {
+		if got := CallsWhatTurns(c.head, c.line); got != c.want {
+			t.Errorf("%s %s: %v", c.head, c.line, got)
+		}
+	}
+}

@@ -241,6 +241,18 @@ func (w *world) apart(head, here int) bool {
 	return true
 }
 
+// CallsWhatTurns says that a line of a loop calls what differs from turn to turn: one of the names that the loop's head gives values to, or
+// an element by its number.
+func CallsWhatTurns(head, line string) bool {
+	m := boundThere.FindStringSubmatch(head)
+	if m == nil {
+		return false
+	}
+	return strings.Contains(line, "](") || slices.ContainsFunc(namesIn(m[1]), func(name string) bool {
+		return regexp.MustCompile(`(?:^|[^\w.])` + regexp.QuoteMeta(name) + `\(`).MatchString(line)
+	})
+}
+
 // gathers matches a statement that adds something to a name, puts it into a list, or into a place of a tensor or of a list.
 var gathers = regexp.MustCompile(`^([\w.]+)(?:\s*\+=\s*|\.append\(|\[[^=]*\]\s*=\s*|\s*=\s*([\w.]+)\s*\+\s*)(.+)$`)
 
