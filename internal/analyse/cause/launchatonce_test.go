@@ -81,7 +81,8 @@ func TestLayersOfTurnsAreUpdatedAtOnce(t *testing.T) {
 		p := tracedProgram(false, append(ops, tracedOp{60, "aten::mm", "[[64, 128], [128, 64]]", "", -1, nil}))
 		p.Steps(20, model.PhaseBaseline,
 			testkit.Native(60, module, loop(40), user("forward", 10, 12), torchFrame("nn/modules/module.py", "Module._call_impl")),
-			testkit.Native(40, module, loop(42), torchFrame("optim/optimizer.py", "wrapper"), torchFrame("optim/adam.py", "_single_tensor_adam")))
+			testkit.Native(40, module, loop(42), torchFrame("optim/optimizer.py", "wrapper"),
+				torchFrame("optim/adam.py", "_single_tensor_adam")))
 		p.S.Sources = inLoopSource("    for c in range(40):", c.line)
 		p.P.Updates = []model.Updates{{Optimizer: 1, Parameters: c.parameters, Steps: 40, Backwards: 40, Optimizers: 1}}
 		res, _ := find(t, p)

@@ -274,8 +274,8 @@ func (t *turnReader) finding(of facts.FuncKey, ops []*account.RepeatedOp, turns 
 	return f, true
 }
 
-// ownUpdates is the share of the optimizer's time that goes with so many layers, called in a step, whose weights become one tensor: the text
-// says that each turn has its own, and the optimizers have a weight for each. Bias and weight are taken to come together.
+// ownUpdates is the share of the optimizer's time that goes with so many layers, called in a step, whose weights become one tensor: the
+// text says that each turn has its own, and the optimizers have a weight for each. Bias and weight are taken to come together.
 func (t *turnReader) ownUpdates(sp facts.Spot, head int32, called float64) float64 {
 	parameters, _, known := t.c.Updated()
 	source := t.c.S.Sources[t.c.Text(sp.Frame.File)]

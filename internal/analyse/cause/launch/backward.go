@@ -8,7 +8,7 @@ import (
 )
 
 // claimBackward gives a draft so much time of the backward pass, ns over the windows, of which traced steps alone know whose it is: samples
-// of the pass, one in so many, that stand for it, so that no other finding has their calling as well. working are the samples to choose from.
+// of the pass, one in so many, that stand for it, so that no other finding has their calling as well. working are those to choose from.
 func claimBackward(c *facts.Facts, working []facts.Chain, f *finding.Draft, time float64) {
 	claimPart(c, doing(c, working, code.ActBackward), f, time)
 }
