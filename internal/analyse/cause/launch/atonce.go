@@ -23,12 +23,6 @@ import (
 // AtOnce is the sub of loops whose turns could be done at once.
 const AtOnce = "at-once"
 
-// turnLoop is a loop of one of the user's functions, by the line of its head.
-type turnLoop struct {
-	of   facts.FuncKey
-	head int32
-}
-
 // FindAtOnce names loops within a step whose turns do alike on one part of a tensor, or with one layer of many, after the other, and rest
 // on nothing that a turn hands to the next: one call can do it for all. Traced steps show the turns, and the program's text says the rest.
 func FindAtOnce(c *facts.Facts, l finding.Ledger) (out []finding.Draft) {
@@ -38,8 +32,8 @@ func FindAtOnce(c *facts.Facts, l finding.Ledger) (out []finding.Draft) {
 	t := turnReader{c: c, known: map[finding.UserLine]turnLine{}}
 	t.working = c.Working(l)
 	for i := range t.working {
-		if loop, apart := t.around(&t.working[i]); apart && !slices.Contains(t.callers, loop.of) {
-			t.callers = append(t.callers, loop.of)
+		if of, apart := t.around(&t.working[i]); apart && !slices.Contains(t.callers, of) {
+			t.callers = append(t.callers, of)
 		}
 	}
 	if len(t.callers) == 0 {
@@ -135,8 +129,8 @@ func (t *turnReader) callerOf(ops []*account.RepeatedOp) (of facts.FuncKey, ok b
 	}
 	t.c.TracedChains(facts.Merged(spans), func(ch facts.Chain, _ model.Time) {
 		all++
-		if loop, apart := t.around(&ch); apart {
-			votes[loop.of]++
+		if of, apart := t.around(&ch); apart {
+			votes[of]++
 		}
 	})
 	for key, n := range votes {
@@ -150,14 +144,14 @@ func (t *turnReader) callerOf(ops []*account.RepeatedOp) (of facts.FuncKey, ok b
 	return t.callers[0], true // short traced steps may hold no sample: there is no other such function
 }
 
-// around is the innermost loop within a step around a sample.
-func (t *turnReader) around(ch *facts.Chain) (loop turnLoop, apart bool) {
+// around is the function with the innermost loop within a step around a sample, and whether the loop's turns are apart.
+func (t *turnReader) around(ch *facts.Chain) (of facts.FuncKey, apart bool) {
 	for i := range slices.Backward(ch.Frames) {
 		if line := t.lineOf(&ch.Frames[i]); line.head > 0 {
-			return turnLoop{facts.KeyOf(&ch.Frames[i]), line.head}, line.apart
+			return facts.KeyOf(&ch.Frames[i]), line.apart
 		}
 	}
-	return loop, false
+	return of, false
 }
 
 // within is the line of a function's loop around a sample whose turns are apart, 0 for none, and the frame's number: a turn may have loops
