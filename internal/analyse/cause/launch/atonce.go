@@ -46,13 +46,13 @@ func FindAtOnce(c *facts.Facts, l finding.Ledger) (out []finding.Draft) {
 			cycles[key] = append(cycles[key], op)
 		}
 	}
-	found := map[facts.FuncKey][]*account.RepeatedOp{}
+	found := map[facts.FuncKey][][]*account.RepeatedOp{} // the cycles of each function's loops
 	for _, key := range slices.Sorted(maps.Keys(cycles)) {
 		if !slices.ContainsFunc(cycles[key], sideBySide) {
 			continue
 		}
 		if of, ok := t.callerOf(cycles[key]); ok {
-			found[of] = append(found[of], cycles[key]...)
+			found[of] = append(found[of], cycles[key])
 		}
 	}
 	for _, of := range slices.SortedFunc(maps.Keys(found), facts.FuncKey.Compare) {
@@ -179,26 +179,20 @@ func (t *turnReader) lineOf(f *model.Frame) (line turnLine) {
 	return line
 }
 
-// finding is about the loops of one function.
-func (t *turnReader) finding(of facts.FuncKey, ops []*account.RepeatedOp, turns *account.RepeatedOps) (f finding.Draft, ok bool) {
-	c, cost := t.c, turns.Cost(ops)
-	calls, longest := map[string]float64{}, 0 // of the operator that a turn calls least often
-	layers := map[string]float64{}            // that a turn calls
-	for _, op := range ops {
-		key := cycleOf(op.Row)
-		if n, known := calls[key]; !known || turns.Calls(op) < n {
-			calls[key] = turns.Calls(op)
+// finding is about the loops of one function, each cycle of which is one's turn.
+func (t *turnReader) finding(of facts.FuncKey, cycles [][]*account.RepeatedOp, turns *account.RepeatedOps) (f finding.Draft, ok bool) {
+	c, ops := t.c, slices.Concat(cycles...)
+	cost := turns.Cost(ops)
+	number, called, longest := 0.0, 0.0, 0 // turns in a step, layers that these call, operators in a turn
+	for _, cycle := range cycles {
+		fewest, layers := turns.Calls(cycle[0]), 0
+		for _, op := range cycle {
+			fewest = min(fewest, turns.Calls(op)) // some are called several times in a turn
 		}
-		longest = max(longest, len(op.Row))
-		layers[key] = 0
-		for _, name := range op.Row {
-			layers[key] += float64(finding.Btoi(isLayer.MatchString(name)))
+		for _, name := range cycle[0].Row {
+			layers += finding.Btoi(isLayer.MatchString(name))
 		}
-	}
-	number, called := 0.0, 0.0
-	for key, n := range stats.InOrder(calls) {
-		number += n
-		called += n * layers[key]
+		number, called, longest = number+fewest, called+fewest*float64(layers), max(longest, len(cycle[0].Row))
 	}
 	heads := map[int32]float64{}
 	var chains, placed []facts.Chain

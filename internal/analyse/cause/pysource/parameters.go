@@ -30,7 +30,7 @@ var (
 	norms         = regexp.MustCompile(`\bnorm\(|\.norm\(|vector_norm\(`)
 	averages      = regexp.MustCompile(`\.(?:copy_|lerp_|lerp|mul_)\(|\.data\s*=[^=]`)
 	gradients     = regexp.MustCompile(`\.grad\b`)
-	penalties     = regexp.MustCompile(`\bnorm\(|\.norm\(|vector_norm\(|\bpow\(|\*\*\s*2\b|\bsquare\(|\babs\(`)
+	squares       = regexp.MustCompile(`\bpow\(|\*\*\s*2\b|\bsquare\(|\babs\(`)
 	// numbersOnly matches what leaves no graph.
 	numbersOnly = regexp.MustCompile(`\.(?:item|tolist|numpy|detach)\(|\.data\b`)
 	// others matches what no call for a list of tensors does: collectives, logs, files.
@@ -130,7 +130,7 @@ func definedIn(text string) []string {
 // parameterLoop tells what the statements of a loop do, from its head up to another statement.
 func (k *keepReader) parameterLoop(head, to int) ParameterLoop {
 	out := ParameterLoop{Line: k.all[head].at}
-	measures, changes, numbers := false, false, false
+	measures, sums, changes, numbers := false, false, false, false
 	for i := head; i < to; i++ {
 		text := k.all[i].text
 		if others.MatchString(text) {
@@ -139,7 +139,7 @@ func (k *keepReader) parameterLoop(head, to int) ParameterLoop {
 		measures = measures || norms.MatchString(text)
 		changes = changes || gradients.MatchString(text)
 		numbers = numbers || numbersOnly.MatchString(text)
-		out.Penalty = out.Penalty || penalties.MatchString(text)
+		sums = sums || squares.MatchString(text)
 		if averages.MatchString(text) {
 			out.What = Averages
 		}
@@ -150,6 +150,6 @@ func (k *keepReader) parameterLoop(head, to int) ParameterLoop {
 	case changes:
 		out.What = Changes
 	}
-	out.Penalty = out.Penalty && !changes && !numbers && out.What != Averages
+	out.Penalty = (measures || sums) && !changes && !numbers && out.What != Averages
 	return out
 }
